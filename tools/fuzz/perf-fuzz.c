@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf-fuzz [CALLS [SEED]]: perf calls with attrs that are nearly right.
+ * perf-fuzz [OPENS [SEED [trace]]]: perf calls with attrs that are nearly right.
  *
  * Members of valid attrs are flipped, the same ones for the same seed, and what
  * opens is read, mapped and ioctl'ed. Prints a digest of all errnos, which must
@@ -30,7 +30,7 @@
 static uint64_t state;
 static uint64_t digest = 0xcbf29ce484222325;
 static unsigned long calls, failures, silent, wrong;
-static bool supported, asked;
+static bool supported, asked, privileged, tracing;
 static char reason[4096];
 static int pmu_msr, pmu_kprobe, pmu_uprobe;
 static char watched[64] __attribute__((aligned(64)));
@@ -70,6 +70,8 @@ static void seen(const char *call, long ret)
 	char start[32];
 
 	calls++;
+	if (tracing)
+		printf("%lu %s %d\n", calls, call, err);
 	digest = (digest ^ (uint64_t)err) * 0x100000001b3;
 	if (!err)
 		return;
@@ -98,6 +100,7 @@ static void base(union perf_exterr_attr *a)
 	memset(a, 0, sizeof(*a));
 	a->attr.size = supported ? PERF_EXTERR_ATTR_SIZE : PERF_PLAIN_ATTR_SIZE;
 	a->attr.disabled = 1;
+	a->attr.exclude_kernel = !privileged;
 
 	switch (rnd() % 8) {
 	case 0:
@@ -129,7 +132,7 @@ software:
 static void flip(union perf_exterr_attr *a)
 {
 	static const uint32_t types[] = { 0, 1, 2, 3, 4, 5, 77, 0x7fffffff };
-	static const uint64_t configs[] = { 0, 1, 11, 12, 99, 1ULL << 32,
+	static const uint64_t configs[] = { 0, 1, 11, 12, 65635, 1ULL << 32,
 					    0xffffff, 999999, ~0ULL };
 	static const uint64_t periods[] = { 0, 1ULL << 40, 1ULL << 63, ~0ULL };
 	static const uint64_t freqs[] = { 1, 100000, 100001, 1ULL << 40 };
@@ -292,7 +295,8 @@ static void one(int leader, int mapped)
 	int group = -1, pid, cpu, fd, i;
 	union perf_exterr_attr a;
 	unsigned long flags = 0;
-	unsigned int size, old;
+	unsigned int size;
+	int old;
 
 	base(&a);
 	size = a.attr.size;
@@ -308,16 +312,22 @@ static void one(int leader, int mapped)
 		pid = 9999;
 
 	reason[0] = 0;
-	old = a.attr.size != size ? a.attr.size : 0;
+	old = a.attr.size == size ? -1 : (int)a.attr.size;
 	if (supported)
 		perf_exterr_attach(&a, reason, sizeof(reason));
 	/* an old program now and then, which gets no reason */
 	if (rnd() % 64 == 0)
 		old = 72;
-	if (old)
+	if (old != -1)
 		a.attr.size = old;
 	asked = supported && a.attr.size >= PERF_EXTERR_ATTR_SIZE;
 	fd = perf_exterr_open(&a, pid, cpu, group, flags);
+	if (tracing)
+		printf("type %u size %u config %#llx %#llx %#llx bp_type %u sample_type %#llx flags %#llx pid %d cpu %d group %d flags %#lx\n",
+		       a.attr.type, a.attr.size, a.attr.config, a.attr.config1,
+		       a.attr.config2, a.attr.bp_type, a.attr.sample_type,
+		       ((unsigned long long *)a.bytes)[5], pid, cpu, group,
+		       flags);
 	seen("perf_event_open", fd);
 	if (fd < 0)
 		return;
@@ -353,6 +363,7 @@ static int run(unsigned long count, uint64_t seed, bool root)
 	unsigned long i;
 
 	state = seed;
+	privileged = root;
 	if (!root && (setgid(65534) || setuid(65534)))
 		return 1;
 	leader = plain_event();
@@ -379,6 +390,7 @@ int main(int argc, char **argv)
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	int i, status, failed = 0;
 
+	tracing = argc > 3;
 	signal(SIGTRAP, SIG_IGN);
 	signal(SIGIO, SIG_IGN);
 	/* or the kernel lowers the limit of sample_freq as it sees fit */

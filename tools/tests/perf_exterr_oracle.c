@@ -55,8 +55,8 @@ static int ask(unsigned int i, char *text, size_t size)
 {
 	static char report[4096];
 	union perf_exterr_attr a;
+	int fd, err;
 	json_t *obj;
-	int fd;
 
 	memset(&a, 0, sizeof(a));
 	a.attr.type = PERF_TYPE_BREAKPOINT;
@@ -72,13 +72,14 @@ static int ask(unsigned int i, char *text, size_t size)
 		close(fd);
 		return 0;
 	}
+	err = errno;
 	obj = json_loads(report, 0, NULL);
-	snprintf(text, size, "%d %s%s", errno,
+	snprintf(text, size, "%d %s%s", err,
 		 obj ? json_string_value(json_object_get(obj, "template")) :
 		       "no JSON",
 		 obj && json_object_get(obj, "cause") ? " with a cause" : "");
 	json_decref(obj);
-	return errno;
+	return err;
 }
 
 int main(void)
