@@ -11,6 +11,8 @@
 #include <linux/string.h>
 #include <linux/xxhash.h>
 #include <kunit/visibility.h>
+
+#define __exterr_cold	/* to the callers, see linux/exterr.h */
 #include "exterr.h"
 
 /*
@@ -70,6 +72,7 @@ struct exterr_site exterr_gone = {
 /* How many codes are bound; the codes below that are complete. */
 unsigned int exterr_used(void)
 {
+	/* Pairs with the release in exterr_bind(). */
 	return smp_load_acquire(&exterr_nr);
 }
 
@@ -125,7 +128,9 @@ static int exterr_find(const struct exterr_site *site, int err)
 {
 	unsigned int n;
 
-	for (n = smp_load_acquire(&site->head); n; n = exterr_codes[n - 1].next) {
+	/* Pairs with the release in exterr_bind(). */
+	n = smp_load_acquire(&site->head);
+	for (; n; n = exterr_codes[n - 1].next) {
 		if (exterr_codes[n - 1].cause == err)
 			return exterr_index_to_code(n - 1);
 	}
@@ -215,6 +220,7 @@ static int exterr_bind(struct exterr_site *site, int cause)
 	}
 	code->next = site->head;
 	rcu_assign_pointer(code->site, site);
+	/* The code is complete before somebody can look it up, or find it. */
 	if (n > exterr_nr)
 		smp_store_release(&exterr_nr, n);
 	smp_store_release(&site->head, n);
@@ -265,14 +271,15 @@ int exterr_foldf(struct exterr_site *site, int err, ...)
 {
 	int ret = exterr_fold(site, err);
 	const struct exterr_code *code;
-	va_list args;
 
-	if (!in_task() || !current->exterr_ctx)
+	if (likely(!current->exterr_ctx) || !in_task())
 		return ret;
 
 	/* In a loop, a code that has passed here may be another site's. */
 	code = exterr_lookup(ret);
 	if (code && rcu_access_pointer(code->site) == site) {
+		va_list args;
+
 		va_start(args, err);
 		exterr_say(site, ret, args);
 		va_end(args);

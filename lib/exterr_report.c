@@ -15,6 +15,8 @@
 #include <linux/wordpart.h>
 #include <asm/word-at-a-time.h>
 #include <kunit/visibility.h>
+
+#define __exterr_cold	/* to the callers, see linux/exterr.h */
 #include "exterr.h"
 
 #define CREATE_TRACE_POINTS
@@ -489,22 +491,31 @@ void exterr_push(struct exterr_ctx *ctx)
 }
 EXPORT_SYMBOL_GPL(exterr_push);
 
-/* Unfold, tell those who watch, and take the context off the task. */
-static long exterr_leave(struct exterr_ctx *ctx, long err)
+/* The part of exterr_report() when nobody asks. */
+long exterr_unfold(long err)
 {
-	struct exterr_code *code = exterr_is(err) ? exterr_lookup(err) : NULL;
+	struct exterr_code *code = exterr_lookup(err);
 
-	if (ctx->on)
-		current->exterr_ctx = ctx->outer;
 	if (!code)
 		return err;
 
 	atomic_inc(&code->reported);
-	if (trace_exterr_report_enabled())
-		exterr_trace(ctx->on ? ctx : NULL, err);
-	if (exterr_is(code->errno))
+	if (unlikely(exterr_is(code->errno)))
 		exterr_pass_foreign(code->errno);
 	return code->errno;
+}
+EXPORT_SYMBOL_GPL(exterr_unfold);
+
+/* Take the context off the task, tell those who watch, and unfold. */
+static long exterr_leave(struct exterr_ctx *ctx, long err)
+{
+	current->exterr_ctx = ctx->outer;
+	if (!exterr_is(err))
+		return err;
+
+	if (trace_exterr_report_enabled())
+		exterr_trace(ctx, err);
+	return exterr_unfold(err);
 }
 
 static void exterr_drop(struct exterr_ctx *ctx)
@@ -539,9 +550,6 @@ long exterr_pop(struct exterr_ctx *ctx, long err, void __user *buf, size_t size)
 	long ret = exterr_leave(ctx, err);
 	size_t len = 0;
 	char *text;
-
-	if (!ctx->on)
-		return ret;
 
 	if (exterr_is_failure(ret) && buf && size) {
 		size = min_t(size_t, size, EXTERR_REPORT_MAX);
@@ -579,9 +587,6 @@ long exterr_pop_deferred(struct exterr_ctx *ctx, long err, void __user *buf,
 {
 	long ret = exterr_leave(ctx, err);
 	struct exterr_deferred *d;
-
-	if (!ctx->on)
-		return ret;
 
 	if (exterr_is_failure(ret) && buf && size) {
 		size = min_t(size_t, size, EXTERR_REPORT_MAX);

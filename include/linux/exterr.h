@@ -173,9 +173,18 @@ static inline bool exterr_is(long err)
 	};								\
 	EXPORT_SYMBOL_GPL(exterr_domain_##dom)
 
-int __cold exterr_fold(struct exterr_site *site, int err);
-int __cold exterr_foldf(struct exterr_site *site, int err, ...);
-int __cold __exterr_errno(int err);
+/*
+ * What leads to a call of a cold function is moved out of the hot text. __cold
+ * is empty where some feature wants functions aligned, since gcc before 14 does
+ * not align cold ones; these two are cold to their callers only, and aligned.
+ */
+#ifndef __exterr_cold
+#define __exterr_cold	__attribute__((__cold__))
+#endif
+
+__exterr_cold int exterr_fold(struct exterr_site *site, int err);
+__exterr_cold int exterr_foldf(struct exterr_site *site, int err, ...);
+__exterr_cold int __exterr_errno(int err);
 
 /*
  * The compiler checks the format against the arguments in the call that is
@@ -219,6 +228,7 @@ static inline int exterr_errno(int err)
 
 DECLARE_TRACEPOINT(exterr_report);
 
+__exterr_cold long exterr_unfold(long err);
 void exterr_push(struct exterr_ctx *ctx);
 long exterr_pop(struct exterr_ctx *ctx, long err, void __user *buf, size_t size);
 long exterr_pop_deferred(struct exterr_ctx *ctx, long err, void __user *buf,
@@ -257,9 +267,9 @@ static inline void exterr_begin(struct exterr_ctx *ctx, bool asked)
 static inline long exterr_report(struct exterr_ctx *ctx, long err,
 				 void __user *buf, size_t size)
 {
-	if (!ctx->on && !exterr_is(err))
-		return err;
-	return exterr_pop(ctx, err, buf, size);
+	if (ctx->on)
+		return exterr_pop(ctx, err, buf, size);
+	return exterr_is(err) ? exterr_unfold(err) : err;
 }
 
 /**
@@ -278,12 +288,14 @@ static inline long exterr_report(struct exterr_ctx *ctx, long err,
 static inline long exterr_report_deferred(struct exterr_ctx *ctx, long err,
 					  void __user *buf, size_t size)
 {
-	if (!ctx->on && !exterr_is(err))
-		return err;
-	return exterr_pop_deferred(ctx, err, buf, size);
+	if (ctx->on)
+		return exterr_pop_deferred(ctx, err, buf, size);
+	return exterr_is(err) ? exterr_unfold(err) : err;
 }
 
 #else /* !CONFIG_EXTERR */
+
+#define __exterr_cold
 
 #define DECLARE_EXTERR_DOMAIN(dom)	struct exterr_domain
 #define DEFINE_EXTERR_DOMAIN(dom)	struct exterr_domain

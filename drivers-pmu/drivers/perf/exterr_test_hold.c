@@ -16,7 +16,7 @@ static struct dentry *hold_dir;
 
 static int hold_open(struct inode *inode, struct file *file)
 {
-	int (*get_code)(void) = symbol_get(exterr_test_code);
+	typeof(exterr_test_code) *get_code = symbol_get(exterr_test_code);
 
 	if (!get_code)
 		return -ENODEV;

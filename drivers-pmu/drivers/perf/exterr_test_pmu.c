@@ -51,10 +51,12 @@ static int test_event_init(struct perf_event *event)
 		return -ENOENT;
 
 	if (event->attr.sample_period)
-		return perf_err_attr(-EINVAL, sample_period, "sample_period %llu: PMU exterr_test only counts",
+		return perf_err_attr(-EINVAL, sample_period,
+				     "sample_period %llu: PMU exterr_test only counts",
 				     event->attr.sample_period);
 	if (event->attr.exclude_idle)
-		return perf_err_bit(-EOPNOTSUPP, exclude_idle, "exclude_idle=1: PMU exterr_test knows no idle");
+		return perf_err_bit(-EOPNOTSUPP, exclude_idle,
+				    "exclude_idle=1: PMU exterr_test knows no idle");
 
 	switch (config) {
 	case TEST_OK:
@@ -65,7 +67,8 @@ static int test_event_init(struct perf_event *event)
 		return perf_err_attr(-ERANGE, config1, "config1 %llu is out of range",
 				     event->attr.config1);
 	case TEST_RUNTIME:
-		return perf_err_attr(-(int)event->attr.config1, config1, "config1 %llu is the errno",
+		return perf_err_attr(-(int)event->attr.config1, config1,
+				     "config1 %llu is the errno",
 				     event->attr.config1);
 	case TEST_CHAIN:
 		return test_chain(config);

@@ -41,10 +41,12 @@ DECLARE_EXTERR_DOMAIN(perf);
  * perf_allow_kernel() returned @err for what @member, a bit or an attr, asks
  * for: either the plain errno of the paranoid level or an LSM's code.
  */
+#define PERF_ERR_KERNEL							\
+	" needs CAP_PERFMON or kernel.perf_event_paranoid <= 1 (now %d)"
 #define perf_err_kernel(err, kind, member, what)			\
 	(exterr_is(err) ?						\
 		perf_err_##kind(err, member, what " measures the kernel") : \
-		perf_err_##kind(err, member, what " needs CAP_PERFMON or kernel.perf_event_paranoid <= 1 (now %d)", \
+		perf_err_##kind(err, member, what PERF_ERR_KERNEL,	\
 				sysctl_perf_event_paranoid))
 
 #endif /* _LINUX_PERF_ERR_H */
