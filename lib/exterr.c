@@ -75,12 +75,14 @@ unsigned int exterr_used(void)
 	/* Pairs with the release in exterr_bind(). */
 	return smp_load_acquire(&exterr_nr);
 }
+EXPORT_SYMBOL_IF_KUNIT(exterr_used);
 
 /* How many new failures found no free code. */
 unsigned int exterr_lost(void)
 {
 	return atomic_read(&exterr_nr_lost);
 }
+EXPORT_SYMBOL_IF_KUNIT(exterr_lost);
 
 /* The bound code @err, or NULL if @err is an errno, a success or foreign. */
 struct exterr_code *exterr_lookup(int err)
@@ -220,10 +222,11 @@ static int exterr_bind(struct exterr_site *site, int cause)
 	}
 	code->next = site->head;
 	rcu_assign_pointer(code->site, site);
-	/* The code is complete before somebody can look it up, or find it. */
+	/* The code is complete before somebody can look it up. */
 	if (n > exterr_nr)
-		smp_store_release(&exterr_nr, n);
-	smp_store_release(&site->head, n);
+		smp_store_release(&exterr_nr, n); /* see exterr_used() */
+	/* And before the site can find it. */
+	smp_store_release(&site->head, n); /* see exterr_find() */
 	ret = exterr_index_to_code(n - 1);
 unlock:
 	raw_spin_unlock(&exterr_lock);
@@ -310,9 +313,6 @@ unsigned int exterr_set_limit(unsigned int limit)
 	return old;
 }
 EXPORT_SYMBOL_IF_KUNIT(exterr_set_limit);
-
-EXPORT_SYMBOL_IF_KUNIT(exterr_used);
-EXPORT_SYMBOL_IF_KUNIT(exterr_lost);
 #endif
 
 #ifdef CONFIG_MODULES

@@ -331,6 +331,18 @@ static bool exterr_put_head(struct exterr_out *out, unsigned int depth,
 	return !out->full;
 }
 
+/* The member just put is there as a whole, or it is taken back. */
+static bool exterr_keep(struct exterr_out *out, struct exterr_out *fits)
+{
+	if (out->full) {
+		*out = *fits;
+		out->full = true;
+		return false;
+	}
+	*fits = *out;
+	return true;
+}
+
 /* The members that a report may do without, dearest first. */
 static void exterr_put_optional(struct exterr_out *out, unsigned int depth,
 				const struct exterr_code *code,
@@ -341,27 +353,18 @@ static void exterr_put_optional(struct exterr_out *out, unsigned int depth,
 	__be64 id = cpu_to_be64(code->id);
 	char hex[2 * sizeof(id)];
 
-	/* Each member is there as a whole, or it and all after it are not. */
-#define exterr_keep()		\
-do {				\
-	if (out->full) {	\
-		*out = fits;	\
-		out->full = true; \
-		return;		\
-	}			\
-	fits = *out;		\
-} while (0)
-
 	if (name) {
 		exterr_put_name(out, depth, "errno");
 		exterr_put_string(out, name);
-		exterr_keep();
+		if (!exterr_keep(out, &fits))
+			return;
 	}
 	if (site == &exterr_gone)
 		goto id;
 	exterr_put_name(out, depth, "domain");
 	exterr_put_string(out, site->unit->domain->name);
-	exterr_keep();
+	if (!exterr_keep(out, &fits))
+		return;
 	if (site->kind != EXTERR_FIELD_NONE) {
 		exterr_put_name(out, depth, "field");
 		exterr_put_string(out, site->field);
@@ -374,26 +377,29 @@ do {				\
 			exterr_put_name(out, depth, "offset");
 			exterr_put_number(out, site->offset);
 		}
-		exterr_keep();
+		if (!exterr_keep(out, &fits))
+			return;
 	}
 	exterr_put_name(out, depth, "template");
 	exterr_put_string(out, site->fmt);
-	exterr_keep();
+	if (!exterr_keep(out, &fits))
+		return;
 id:
 	bin2hex(hex, &id, sizeof(id));
 	exterr_put_name(out, depth, "id");
 	exterr_puts(out, "\"");
 	exterr_put(out, hex, sizeof(hex));
 	exterr_puts(out, "\"");
-	exterr_keep();
+	if (!exterr_keep(out, &fits))
+		return;
 	if (IS_ENABLED(CONFIG_EXTERR_DEBUG_LOCATION) && site != &exterr_gone) {
 		exterr_put_name(out, depth, "file");
 		exterr_put_string(out, site->unit->file);
 		exterr_put_name(out, depth, "line");
 		exterr_put_number(out, site->line);
-		exterr_keep();
+		if (!exterr_keep(out, &fits))
+			return;
 	}
-#undef exterr_keep
 }
 
 /**
