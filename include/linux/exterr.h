@@ -3,6 +3,7 @@
 #define _LINUX_EXTERR_H
 
 #include <linux/args.h>
+#include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/printk.h>
 #include <linux/types.h>
@@ -300,11 +301,9 @@ static inline long exterr_report_deferred(struct exterr_ctx *ctx, long err,
 #define DECLARE_EXTERR_DOMAIN(dom)	struct exterr_domain
 #define DEFINE_EXTERR_DOMAIN(dom)	struct exterr_domain
 
+/* Even "if (0)" may change what the compiler thinks of the rest. */
 #define __exterr(dom, _kind, _field, _offset, _foreign, _err, _fmt, ...) \
-({									\
-	no_printk(_fmt, ##__VA_ARGS__);					\
-	(_err);								\
-})
+	(BUILD_BUG_ON_INVALID(_printk(_fmt, ##__VA_ARGS__)), (_err))
 
 static inline int exterr_errno(int err)
 {

@@ -1765,7 +1765,7 @@ static void exterr_smallest_test(struct kunit *test)
 		"{\n"
 		"\t\"code\": -22,\n"
 		"\t\"module\": \"exterr_kunit\",\n"
-		"\t\"message\": \"\",\n"
+		"\t\"message\": \"a\",\n"
 		"\t\"truncated\": true\n"
 		"}";
 	char *buf = report_buffer(test);
@@ -1780,7 +1780,7 @@ static void exterr_smallest_test(struct kunit *test)
 	fits = exterr_format(&ctx, code, buf, sizeof(least));
 	KUNIT_EXPECT_STREQ(test, buf, least);
 	one_more = exterr_format(&ctx, code, buf, sizeof(least) + 1);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(buf, "\"message\": \"a\""));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(buf, "\"message\": \"a \""));
 	quiet(&ctx);
 
 	KUNIT_EXPECT_EQ(test, too_small, 1);
