@@ -263,6 +263,12 @@ static void exterr_put_escaped(struct exterr_out *out, const char *s)
 			out->pos += sizeof(w);
 			s += sizeof(w);
 		}
+		/* Both ends of a string are rarely aligned. */
+		if (*s >= 0x20 && *s < 0x7f && *s != '"' && *s != '\\' &&
+		    out->pos < out->end) {
+			*out->pos++ = *s++;
+			continue;
+		}
 		if (!*s)
 			return;
 		n = exterr_escape((const u8 *)s, esc, &len);
